@@ -20,7 +20,8 @@ export class RepeatedDenials {
 
   /**
    * In how many milliseconds a denial is worth a request: at once where nothing has said the same for ten seconds, or a minute while the
-   * quota has a decision, and otherwise when they are over, as the episode may have ended before it.
+   * quota has a decision, and otherwise when they are over, as the episode may have ended before it. It is asked again after ten seconds,
+   * as the decision may have ended too.
    *
    * @returns `isFirst`: no denial of any kind was worth one for ten seconds.
    */
@@ -35,7 +36,7 @@ export class RepeatedDenials {
     const key = `${quota}\n${denial}`;
     const at = this.#told.get(key);
     const afterMs = at === undefined ? 0 : at + (isDecided ? DECIDED_REPEAT_MS : REPEAT_MS) - now;
-    if (afterMs > 0) return { afterMs, isFirst: false };
+    if (afterMs > 0) return { afterMs: Math.min(afterMs, REPEAT_MS), isFirst: false };
     const isFirst = !this.#toldOf.has(quota);
     put(this.#told, key, now);
     put(this.#toldOf, quota, now);

@@ -240,7 +240,7 @@ class QuotaChanges {
     if (afterMs === 0) return this.#enqueue(quota, true, cause, isFirst ? { skipsGap: true } : {});
     const isStillNeeded = (): boolean => {
       if (!isDecided()) return true;
-      // There is a decision by now: a repetition has more time.
+      // A repetition has more time while there is a decision.
       this.#enqueueDenial(quota, denial);
       return false;
     };

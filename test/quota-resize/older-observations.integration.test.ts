@@ -2,116 +2,34 @@
  * What a step has seen of the quota, when something happens between its reading and its answer: the workflow on a real Temporal, with
  * activities that answer when the test says so.
  */
-import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
-import { bundleWorkflowCode, NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { notYet } from '../../activities/kernel/not-yet.ts';
 import type { PullRequestChange, QuotaResizeActivities } from '../../activities/quota-resize/interface.ts';
-import { activityTaskQueue, taskQueue } from '../../domain/kernel/target.ts';
-import type { PullRequestObservation, QuotaObservation } from '../../domain/quota-resize/model/observation.ts';
-import { quotaResizeId } from '../../domain/quota-resize/target.ts';
+import type { QuotaObservation } from '../../domain/quota-resize/model/observation.ts';
 import { quotaChanged, quotaPressureSeen, status } from '../../workflows/quota-resize/messages.ts';
-import type { quotaResize } from '../../workflows/quota-resize/workflow.ts';
-import { startTemporal, type TemporalServer } from '../kernel/servers/temporal.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
+import {
+  answers,
+  type FakedActivities,
+  fakedActivities,
+  type Handle,
+  openPullRequest,
+  timings,
+} from './faked-activities.ts';
 
-let server: TemporalServer;
-let connection: Connection;
-let native: NativeConnection;
-let workflowBundle: Awaited<ReturnType<typeof bundleWorkflowCode>>;
+let episodes: FakedActivities;
 
 beforeAll(async () => {
-  server = await startTemporal();
-  connection = await Connection.connect({ address: server.address });
-  native = await NativeConnection.connect({ address: server.address });
-  const workflowsPath = fileURLToPath(new URL('../../workflows/index.ts', import.meta.url));
-  workflowBundle = await bundleWorkflowCode({ workflowsPath });
+  episodes = await fakedActivities();
 });
-afterAll(async () => {
-  await native?.close();
-  await connection?.close();
-  await server?.stop();
-});
-
-/** What activities of this type answered in the history of a pull request that was merged. */
-async function answers<T>(type: string): Promise<readonly T[]> {
-  const file = new URL(`../replay/histories/0.2.0/quota-resize/threshold-merged.json`, import.meta.url);
-  const { events } = JSON.parse(await readFile(file, 'utf8')) as { readonly events: readonly RecordedEvent[] };
-  const types = new Map<string, string>();
-  const found: T[] = [];
-  for (const {
-    eventId,
-    activityTaskScheduledEventAttributes: asked,
-    activityTaskCompletedEventAttributes: done,
-  } of events) {
-    if (asked !== undefined) types.set(eventId, asked.activityType.name);
-    const data = done?.result?.payloads[0]?.data;
-    if (data !== undefined && types.get(done?.scheduledEventId ?? '') === type) {
-      found.push(JSON.parse(Buffer.from(data, 'base64').toString()) as T);
-    }
-  }
-  return found;
-}
-
-interface RecordedEvent {
-  readonly eventId: string;
-  readonly activityTaskScheduledEventAttributes?: { readonly activityType: { readonly name: string } };
-  readonly activityTaskCompletedEventAttributes?: {
-    readonly scheduledEventId: string;
-    readonly result?: { readonly payloads: readonly { readonly data: string }[] };
-  };
-}
-
-const timings = {
-  demandSettle: 300,
-  settle: 0,
-  updateInterval: 60_000,
-  needGone: 60_000,
-  holdRetry: 300_000,
-  syncOverdue: 1_200_000,
-  recommendationRepeat: 86_400_000,
-};
-
-type Handle = WorkflowHandle<typeof quotaResize>;
-
-async function during(
-  cluster: string,
-  activities: Partial<QuotaResizeActivities>,
-  run: (handle: Handle) => Promise<void>,
-): Promise<void> {
-  const target = { cluster, namespace: 'team-a', quota: 'compute' };
-  const shared = {
-    connection: native,
-    namespace: server.namespace,
-    shutdownGraceTime: 0,
-    shutdownForceTime: '2s',
-  } as const;
-  const workflows = await Worker.create({ ...shared, taskQueue: taskQueue(cluster), workflowBundle });
-  const queue = activityTaskQueue(taskQueue(cluster), 'quota-resize');
-  const worker = await Worker.create({ ...shared, taskQueue: queue, activities });
-  const client = new Client({ connection, namespace: server.namespace });
-  const start = {
-    workflowId: quotaResizeId(target),
-    taskQueue: taskQueue(cluster),
-    args: [{ target }] as [{ target: typeof target }],
-  };
-  const handle = await client.workflow.start<typeof quotaResize>('quotaResize', start);
-  await workflows.runUntil(worker.runUntil(run(handle)));
-  await handle.terminate().catch(() => undefined);
-}
+afterAll(async () => await episodes?.stop());
 
 /** An episode whose pull request waits for its checks, and what it has done; once frozen it must not merge. */
 async function awaitingChecks(
   watch: (observe: () => QuotaObservation) => Promise<Pick<PullRequestChange, 'observation' | 'readAfter'>>,
 ) {
-  const [pullRequest] = await answers<PullRequestObservation>('observePullRequest');
-  const open = (await answers<QuotaObservation>('observeQuota')).find(
-    ({ lease }) => lease.decision?.merge === null && lease.decision.pullRequest !== null,
-  );
-  if (open === undefined || pullRequest === undefined) throw new Error('the recording has no open pull request');
+  const { open, pullRequest } = await openPullRequest();
   const story = { frozen: false, merges: 0, observations: 0, changed: Promise.withResolvers<void>() };
   const observe = (): QuotaObservation => {
     const until = Date.now() + 3_600_000;
@@ -162,7 +80,7 @@ describe('an observation that a step has brought', () => {
       await sleep(700);
       return seen;
     });
-    await during('older-watch', activities, async (handle) => {
+    await episodes.during('older-watch', activities, async (handle) => {
       await waitsForChecks(handle);
       story.changed.resolve();
       await read.promise;
@@ -182,7 +100,7 @@ describe('an observation that a step has brought', () => {
       await sleep(5_500);
       return seen;
     });
-    await during('late-watch', activities, async (handle) => {
+    await episodes.during('late-watch', activities, async (handle) => {
       await waitsForChecks(handle);
       story.changed.resolve();
       await eventually('it holds', async () => (await handle.query(status)).reason === 'Frozen');
@@ -219,7 +137,7 @@ describe('an observation that a step has brought', () => {
       ensureRecommendation: () => Promise.resolve({}),
       ensureLeaseAcquired: () => Promise.resolve({ kind: 'held', by: 'somebody' }),
     };
-    await during('older-look-up', activities, async (handle) => {
+    await episodes.during('older-look-up', activities, async (handle) => {
       await read.promise;
       used = '10';
       await handle.signal(quotaPressureSeen, { cause: 'a threshold is reached', resourceVersion: '3' });

@@ -72,6 +72,8 @@ export class ResizeEpisode {
   #observesAt: EpochMs = 0;
   /** What ends that wait. */
   #endedBy: Urgency = 'immediate';
+  /** Whether a denial ended such a wait since the last act: those that follow it are looked at when the wait is over. */
+  #wasCutShort = false;
   #policy: ResizeStatus['policy'] = null;
   readonly #policyWarnings = new RunWarnings();
   readonly #doubts = new RunWarnings();
@@ -144,6 +146,7 @@ export class ResizeEpisode {
   async act(verdict: Act, seen: Seen): Promise<void> {
     this.pullRequest.forget();
     this.#quota.forget();
+    this.#wasCutShort = false;
     const { forgotten } = this.pullRequest;
     const apply = await this.#interruptible(async () => await act(this.#acting(seen), verdict));
     if (apply === null) return this.#quota.forget();
@@ -233,7 +236,7 @@ export class ResizeEpisode {
     const isLong = waitMs >= SHORT_WAIT_MS;
     if (isLong && (!isPlacing || waitMs >= LOOK_UP_WAIT_MS || !this.#quota.isAsking)) return false;
     if (!this.#run.requests.isImmediate) this.#observesAt = until;
-    this.#endedBy = isLong ? 'deferrable' : 'immediate';
+    this.#endedBy = isLong && !this.#wasCutShort ? 'deferrable' : 'immediate';
     return true;
   }
 
@@ -246,6 +249,7 @@ export class ResizeEpisode {
     const { seen } = this.#sources;
     if (seen === null && this.#endedBy === 'deferrable' && requests.isPending) {
       this.#observesAt = 0;
+      this.#wasCutShort = true;
       this.#sources.forget();
     }
     if (seen === null || requests.isImmediate) return;

@@ -1,3 +1,4 @@
+import { ActivityFailure, RetryState } from '@temporalio/common';
 import { CancellationScope, log } from '@temporalio/workflow';
 import type { Observed, Observing, PullRequestChange } from '../../activities/quota-resize/interface.ts';
 import { type EpochMs, MINUTE_MS } from '../../domain/kernel/time.ts';
@@ -23,6 +24,9 @@ interface LastObserved {
 /** A watch for so many milliseconds, or longer, ends by itself. A shorter one would read the forge once more where a timer does not. */
 const LONG_WATCH_MS = 5 * MINUTE_MS;
 
+/** So much later than it should, in milliseconds, a watch ends that cannot ask the forge: it reads once more at its end. */
+const LATE_MS = MINUTE_MS;
+
 /** Backoff in milliseconds after a failed watch, so that a watch that always fails does not become a busy loop. */
 const FAILED_REST_MS = 60_000;
 
@@ -46,6 +50,8 @@ export class PullRequestReader {
   /** How often `forget` was called; detects a call during a read. */
   #forgotten = 0;
   #failedUntil: EpochMs | null = null;
+  /** Whether the last watch could not ask the forge in its time, so that nothing is known of the pull request. */
+  #isUnanswered = false;
 
   /** @param asks what the watch is asked for besides. */
   constructor(target: QuotaTarget, asks: () => Observing, onChange: (seen: Observed) => void) {
@@ -114,7 +120,8 @@ export class PullRequestReader {
 
   /** The backoff after a failed watch is over; the pull request is read again. */
   forgetFailure(): void {
-    if (this.#failedUntil !== null) this.forget();
+    // A forge that does not answer is no reason to wait for it: what is known of the cluster is decided about.
+    if (this.#failedUntil !== null && !this.#isUnanswered) this.forget();
     this.#failedUntil = null;
   }
 
@@ -153,14 +160,21 @@ export class PullRequestReader {
       this.#onChange(observed);
     };
     const limit = isLimited ? { forMs } : {};
+    const options = { summary, ...(isLimited ? { scheduleToCloseTimeout: forMs + LATE_MS } : {}) };
     const input = { target: this.#target, decision, lastSeen, quietSince, seenAt, ...limit, ...asks };
     void scope
-      .run(async () => await watching.awaitPullRequestChange.executeWithOptions({ summary }, [input]))
+      .run(async () => await watching.awaitPullRequestChange.executeWithOptions(options, [input]))
       .then(changed, (error: unknown) => {
-        if (isCancelled(error) || this.#watch !== scope) return;
-        log.warn('the watch of the pull request failed and is repeated later', { error });
-        this.#watch = null;
-        this.#failedUntil = Date.now() + FAILED_REST_MS;
+        if (!isCancelled(error) && this.#watch === scope) this.#failed(error);
       });
+  }
+
+  #failed(error: unknown): void {
+    log.warn('the watch of the pull request failed and is repeated later', { error });
+    this.#watch = null;
+    const endsAt = this.#watchEndsAt;
+    this.#isUnanswered = endsAt !== null && error instanceof ActivityFailure && error.retryState === RetryState.TIMEOUT;
+    // Temporal's server gives up at once where the next attempt would be too late.
+    this.#failedUntil = this.#isUnanswered ? Math.max(Date.now(), endsAt ?? 0) : Date.now() + FAILED_REST_MS;
   }
 }

@@ -21,7 +21,7 @@ export const JUST_SEEN_MS = 5_000;
  * version must not go on with it.
  */
 export function stepsObserve(): boolean {
-  return patched('steps-observe');
+  return patched('observing-steps');
 }
 
 /** Whether what was read is kept, and waited for, where an earlier version read once more. */
@@ -122,20 +122,22 @@ export class QuotaReader {
   /**
    * Reads the quota of a merged decision, and has a sync recorded.
    *
-   * @returns also whether it was recorded; null where usage is counted, or nothing may be written: then nobody was asked.
+   * @returns also a moment after it was recorded: whoever was denied before the sync is not counted again. Null where usage is counted, or nothing may be written: then nobody was asked.
    */
   async readMerged(
     decision: MergedDecision,
   ): Promise<{ readonly observation: QuotaObservation | null; readonly recordedAt: EpochMs | null } | null> {
     const { inForce, isUnkept } = this.#pauses;
     if (this.#isCounting || inForce !== null || isUnkept || !stepsObserve()) return null;
+    // Those are decided about.
+    if ((decision.batchedQuotas ?? []).length > 0) return null;
     const at = Date.now();
     const summary = targetName(this.#target);
     const outcome = await ensuring.ensureSyncRecorded.executeWithOptions({ summary }, [
       { target: this.#target, decision, at },
     ]);
     const seen = outcome.observation === undefined ? null : this.#taken(outcome.observation, readAfterOf(outcome, at));
-    return { observation: this.#isCounting ? null : seen, recordedAt: outcome.isRecorded ? at : null };
+    return { observation: this.#isCounting ? null : seen, recordedAt: outcome.isRecorded ? Date.now() : null };
   }
 
   /** Reads the quota. Where the usage mode asks for it, the counts of the starters replace `status.used`. */

@@ -2,7 +2,7 @@ import type { ResourceList } from '../../../domain/kernel/resource-list.ts';
 import { type QuotaTarget, targetName } from '../../../domain/kernel/target.ts';
 import { hasFollowed, isSynced } from '../../../domain/quota-resize/decide/merged.ts';
 import type { PollPace } from '../../../domain/kernel/poll-pace.ts';
-import { currentAttempt } from '../../kernel/attempt.ts';
+import { currentAttempt, notLaterThanNow } from '../../kernel/attempt.ts';
 import { notYet } from '../../kernel/not-yet.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
 import { takeTurn } from '../../kernel/turns.ts';
@@ -47,9 +47,10 @@ export function syncRecorder({
   return async ({ target, decision, at }) => {
     await takeTurn();
     const observation = await observe(target);
-    // The moment at which the first attempt was asked for is not that of the sync.
+    // Another attempt may have recorded it.
     if (currentAttempt() > 1 || !hasFollowed(observation, decision)) return { observation, isRecorded: false };
-    await record({ target, decision, at });
+    // It may have waited for its turn: a denial of meanwhile is older than the sync.
+    await record({ target, decision, at: Math.max(at, notLaterThanNow() ?? at) });
     return { ...(await observeAfterwards({ target, observes: true }, observe, log)), isRecorded: true };
   };
 }

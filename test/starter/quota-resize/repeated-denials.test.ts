@@ -22,16 +22,17 @@ it('what was said within ten seconds is worth a request when they are over, and 
   expect(waits(10_001, 'api').afterMs).toBe(4);
 });
 
-it('what was said is worth a request a minute later while the quota has a decision', () => {
+it('what was said is worth a request a minute later while the quota has a decision, and is asked about every ten seconds', () => {
   let isDecided = false;
   const waits = denials(() => isDecided);
   expect(waits(0, 'web').afterMs).toBe(0);
   isDecided = true;
-  expect(waits(5, 'web').afterMs).toBe(59_995);
-  expect(waits(20_000, 'web').afterMs).toBe(40_000);
-  expect(waits(20_000, 'api').afterMs).toBe(0);
+  expect(waits(5, 'web').afterMs).toBe(10_000);
+  expect(waits(20_000, 'web').afterMs).toBe(10_000);
+  expect(waits(52_000, 'web').afterMs).toBe(8_000);
+  expect(waits(52_000, 'api').afterMs).toBe(0);
   isDecided = false;
-  expect(waits(30_000, 'web').afterMs).toBe(0);
+  expect(waits(53_000, 'web').afterMs).toBe(0);
 });
 
 it('the first denial of a quota is one after ten seconds without any', () => {
