@@ -61,8 +61,8 @@ interface EventAnswer extends Observed {
 /** `event`: what became of the Event; absent where there was none to write. */
 type ReleaseOutcome = Observed & Partial<EventAnswer>;
 
-/** `isRecorded`: the Lease has the sync; only then there may be no observation. */
-type SyncOutcome = Observed & { readonly isRecorded: boolean };
+/** `recordedAt`: what the Lease has as the moment of the sync; null where it has none. Only where it has one there may be no observation. */
+type SyncOutcome = Observed & { readonly recordedAt: EpochMs | null };
 
 export type PullRequestOutcome =
   /**

@@ -137,7 +137,10 @@ export class QuotaReader {
       { target: this.#target, decision, at },
     ]);
     const seen = outcome.observation === undefined ? null : this.#taken(outcome.observation, readAfterOf(outcome, at));
-    return { observation: this.#isCounting ? null : seen, recordedAt: outcome.isRecorded ? Date.now() : null };
+    const { recordedAt } = outcome;
+    // Nobody knows how long the step waited for a worker: then the sync may be as late as its answer.
+    const isLate = recordedAt !== null && Date.now() - recordedAt >= JUST_SEEN_MS;
+    return { observation: this.#isCounting ? null : seen, recordedAt: isLate ? Date.now() : recordedAt };
   }
 
   /** Reads the quota. Where the usage mode asks for it, the counts of the starters replace `status.used`. */

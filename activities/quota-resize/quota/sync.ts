@@ -48,10 +48,11 @@ export function syncRecorder({
     await takeTurn();
     const observation = await observe(target);
     // Another attempt may have recorded it.
-    if (currentAttempt() > 1 || !hasFollowed(observation, decision)) return { observation, isRecorded: false };
+    if (currentAttempt() > 1 || !hasFollowed(observation, decision)) return { observation, recordedAt: null };
     // It may have waited for its turn: a denial of meanwhile is older than the sync.
-    await record({ target, decision, at: Math.max(at, notLaterThanNow() ?? at) });
-    return { ...(await observeAfterwards({ target, observes: true }, observe, log)), isRecorded: true };
+    const recordedAt = Math.max(at, notLaterThanNow() ?? at);
+    await record({ target, decision, at: recordedAt });
+    return { ...(await observeAfterwards({ target, observes: true }, observe, log)), recordedAt };
   };
 }
 

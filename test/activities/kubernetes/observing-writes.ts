@@ -75,7 +75,7 @@ export function observingWritesTests(cluster: () => Cluster): void {
       await activities.ensureLeaseReleased({ target, decision, rejection: null });
       const ask = { target, decision, at: Date.now() };
       expect(await activities.ensureSyncRecorded(ask)).toMatchObject({
-        isRecorded: false,
+        recordedAt: null,
         observation: { quota: { uid: quotaUid }, lease: { decision: { merge } } },
       });
       await cluster().admin.core.patchNamespacedResourceQuota(
@@ -84,10 +84,10 @@ export function observingWritesTests(cluster: () => Cluster): void {
       );
       const again = new MockActivityEnvironment({ attempt: 2 });
       expect(await again.run(async () => await activities.ensureSyncRecorded(ask))).toMatchObject({
-        isRecorded: false,
+        recordedAt: null,
       });
       expect(await activities.ensureSyncRecorded(ask)).toMatchObject({
-        isRecorded: true,
+        recordedAt: ask.at,
         observation: { quota: { hard: limits }, lease: { decision: null, lastModified: ask.at } },
       });
     });

@@ -180,8 +180,18 @@ export class WatchedQuota {
     ).catch(async (error: unknown) => {
       const seen = await this.status().catch(() => null);
       if (seen !== null) last = `${seen.phase} (${seen.reason}): ${seen.detail}`;
-      throw new Error(`${error instanceof Error ? error.message : String(error)}; the last was ${last}`);
+      const usage = await this.#usage().catch(() => 'unknown');
+      throw new Error(
+        `${error instanceof Error ? error.message : String(error)}; the last was ${last}; the quota's status is ${usage}`,
+      );
     });
+  }
+
+  /** For whoever reads a failure: kube-controller-manager may have counted what was gone by then. */
+  async #usage(): Promise<string> {
+    const { namespace, quota: name } = this.target;
+    const { status: shown } = await this.stack.core.readNamespacedResourceQuota({ namespace, name });
+    return `${JSON.stringify(shown?.used)} with ${await this.pods()} pods`;
   }
 
   /** Waits until the newest run is over, with this reason. @returns the detail that it ended with. */
